@@ -38,6 +38,7 @@ def faults_of(step: Step, *, lasts: bool) -> list[Fault]:
     return [Fault(at, ERRORS[at % len(ERRORS)], lasts) for at in calls]
 
 
+@pytest.mark.long
 @quick_steps
 def test_a_disk_that_fails_at_any_call_is_reported_in_one_line_and_nothing_is_lost(
     step: Step, tmp_path: Path

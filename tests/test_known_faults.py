@@ -16,6 +16,7 @@ def test_each_fault_has_one_place_and_tests() -> None:
         assert (ROOT / fault.tests).is_file()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fault", "code", "words"),
     [(MATCHING, 0, "found by"), (replace(MATCHING, wrong=MATCHING.right), 1, "NOT FOUND by")],

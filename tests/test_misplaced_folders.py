@@ -60,6 +60,7 @@ def put_folder(settings: Settings, place: Callable[[Path], Path]) -> Path:
     return path
 
 
+@pytest.mark.long
 @every_place
 def test_check_goes_on_and_names_it_with_what_to_do(
     settings: Settings, place: Callable[[Path], Path]
@@ -73,6 +74,7 @@ def test_check_goes_on_and_names_it_with_what_to_do(
     assert 'problem="misplaced"' in metrics_text(settings, examine(settings))
 
 
+@pytest.mark.long
 @every_place
 def test_the_status_goes_on_and_names_it(settings: Settings, place: Callable[[Path], Path]) -> None:
     path = put_folder(settings, place)

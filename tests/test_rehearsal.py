@@ -83,6 +83,7 @@ def test_it_uses_the_allowance_and_is_never_refused(
     assert report.virtual_seconds == 900
 
 
+@pytest.mark.long
 def test_secrets_of_the_settings_do_not_keep_it_from_staging(tmp_path: Path) -> None:
     settings = Settings(
         data_dir=tmp_path / "data", window_seconds=WINDOW_SECONDS, token=SecretStr("s3cr3t"),
@@ -107,6 +108,7 @@ def test_every_dataset_is_collected_in_the_same_virtual_time(
     assert last.replace(tzinfo=UTC) <= START + timedelta(hours=HOURS)
 
 
+@pytest.mark.long
 def test_the_same_rehearsal_gives_the_same_lake(
     finished: tuple[Path, RehearsalReport], tmp_path: Path
 ) -> None:
@@ -145,6 +147,7 @@ def test_without_passages_every_list_is_asked_for_at_its_instants_within_windows
     )
 
 
+@pytest.mark.long
 def test_without_passages_a_news_item_is_fetched_again_after_an_hour_at_the_earliest(
     lists_alone: Path,
 ) -> None:
@@ -187,12 +190,13 @@ def test_a_killed_rehearsal_without_passages_is_resumed_and_leaves_the_same_lake
     assert _checksums(tmp_path) == _checksums(lists_alone)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "minute",
     [
-        pytest.param(3, id="in the first window", marks=pytest.mark.long),
+        pytest.param(3, id="in the first window"),
         pytest.param(8, id="in a later one"),
-        pytest.param(13, id="in a later period", marks=pytest.mark.long),
+        pytest.param(13, id="in a later period"),
     ],
 )
 def test_a_killed_rehearsal_is_resumed_and_leaves_the_same_lake(

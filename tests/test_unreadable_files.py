@@ -216,6 +216,7 @@ def test_an_operator_whose_files_cannot_be_listed_keeps_no_other_from_being_merg
     assert paths.lake_file(tmp_path / "data", "genova", "requests", DAY, paths.DAY_STEM).exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", [*FAULTS, "older link", "lake folder", "state"])
 def test_check_and_status_go_on_and_name_it(tmp_path: Path, fault: str) -> None:
     settings = healthy(Settings(data_dir=tmp_path / "data"))

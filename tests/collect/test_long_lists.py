@@ -22,6 +22,7 @@ def test_no_more_is_asked_for_than_is_credible_and_a_warning_says_how_much_is_le
     assert warning.startswith(f"{12 - at_most} of 12 listed for passages are not asked for")
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_lines_or_categories_are_not_asked_for(tmp_path: Path) -> None:
     write_lake(tmp_path, "lines", [{"line_code": f"L{n}-00", "is_active": True} for n in range(100_000)])
     write_lake(tmp_path, "status", [{"category": f"C{n}"} for n in range(100_000)])

@@ -304,6 +304,7 @@ def _listed(answer: Any) -> list[list[Any]]:  # noqa: ANN401 - JSON
     return [rows for rows in answer.values() if isinstance(rows, list)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [kind for kind in FaultKind if kind not in NEED_A_CONNECTION])
 @pytest.mark.parametrize(
     "path", [STOP, STATUS, "/api/v1/linee", "/api/v1/news", "/api/amt/news", "/api/v1/passaggi/x"]

@@ -173,6 +173,7 @@ def test_nothing_is_revised_unless_revisions_are_enabled(world: World) -> None:
     assert not any(world.timetable_changes(line, day) for line in range(14) for day in DAYS)
 
 
+@pytest.mark.long
 def test_answers_and_truth_agree_on_the_revisions_of_a_timetable(
     changing: World, send: Send, tmp_path: Path
 ) -> None:

@@ -107,6 +107,7 @@ def test_a_news_item_announces_a_new_timetable(changing: World) -> None:
     assert [title for title in titles[1] if title not in titles[0]] == ["Cambio orario di stagione dal 08/06"]
 
 
+@pytest.mark.long
 def test_answers_and_truth_agree_on_the_versions_of_a_timetable(
     changing: World, send: Send, tmp_path: Path
 ) -> None:

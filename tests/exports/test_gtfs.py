@@ -34,6 +34,7 @@ def test_a_feed_is_valid_by_both_validators(placed: ExportSettings, form: str) -
     assert {} == by_gtfs_validator(path).errors
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("damage", GTFS_DAMAGES)
 def test_a_broken_feed_is_refused_by_both_validators(
     placed: ExportSettings, tmp_path: Path, damage: str

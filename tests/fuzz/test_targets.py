@@ -85,6 +85,7 @@ def test_real_inputs_are_read(target: Target, collected: Path) -> None:
     target.run(seeds[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 def test_changed_inputs_are_read_or_refused(target: Target, collected: Path) -> None:
     seeds = target.seeds(collected)

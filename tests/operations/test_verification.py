@@ -68,6 +68,7 @@ def test_an_installation_is_in_order_the_first_and_every_further_time(folder: Pa
     assert [[], [], [], []] == [first.damaged, first.repaired, second.damaged, second.repaired]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("damage", list(DAMAGES.values()), ids=list(DAMAGES))
 @pytest.mark.parametrize("is_known", [True, False], ids=["known", "new"])
 def test_every_damaged_lake_file_is_made_again(folder: Path, damage: Damage, *, is_known: bool) -> None:

@@ -70,6 +70,7 @@ def test_staging_goes_on_when_it_cannot_read_what_is_staged(folder: Path) -> Non
     assert _rows(undisturbed) == _rows(folder)
 
 
+@pytest.mark.long
 def test_the_network_is_made_again_from_raw_when_no_file_of_it_can_be_read(
     folder: Path, damage: Damage, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_failure_without_a_damaged_file_stays_what_it_is(folder: Path) -> None
         repairing(fail, NothingKnownError)(settings_at(folder))
 
 
+@pytest.mark.long
 def test_reprocessing_needs_no_file_of_the_lake(folder: Path, damage: Damage) -> None:
     settings, undisturbed = settings_at(folder), folder.with_name("undisturbed")
     shutil.copytree(folder, undisturbed)

@@ -121,6 +121,7 @@ class Killed(BaseException):
     """The process ends here."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_changes", range(4))
 def test_a_host_that_is_killed_while_a_day_changes_goes_on_from_there(proxy: Proxy, n_changes: int) -> None:
     with new_pair(proxy) as pair:

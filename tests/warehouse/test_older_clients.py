@@ -101,6 +101,7 @@ def _ask(program: str, version: str, *question: object) -> list[object]:
     return answer
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", ["1.4", "1.5"])
 def test_an_older_client_answers_every_view_macro_and_query_of_the_documents(
     rehearsed: Rehearsed, version: str

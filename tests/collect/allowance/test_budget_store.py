@@ -76,6 +76,7 @@ def _create_stores(folder: Path, together: Barrier) -> None:
         _with_budget(f"sqlite:///{folder}/{turn}.sqlite", _granted)
 
 
+@pytest.mark.long
 def test_processes_that_create_a_store_at_the_same_moment_can_all_use_it(tmp_path: Path) -> None:
     n_processes, context = 4, get_context("spawn")
     together = context.Barrier(n_processes)
