@@ -6,7 +6,7 @@ SHELL := /bin/sh
 BIN := .venv/bin
 STAMP := .venv/.set-up
 OLDER_DUCKDB := $(wildcard scripts/older-duckdb/*.lock)
-TOOLS := scripts/datacontract-cli.lock scripts/cyclonedx-bom.lock
+TOOLS := $(wildcard scripts/*.lock)
 SELECT := not long
 LONG := long
 # A process that may not write bytecode compiles every module it imports, which takes seconds; tests start hundreds.

@@ -65,7 +65,7 @@ export UV_LINK_MODE="${UV_LINK_MODE:-copy}"
 .venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation -e .
 # Each in a folder of its own: clients that must read the published file with an older DuckDB, and a program whose packages
 # would make every start of dbt two seconds slower (rfc3987-syntax, which jsonschema imports where it is installed).
-for lock in scripts/older-duckdb/*.lock scripts/datacontract-cli.lock scripts/cyclonedx-bom.lock; do
+for lock in scripts/older-duckdb/*.lock scripts/*.lock; do
     folder=${lock#scripts/}
     folder=.venv/${folder%.lock}
     rm -rf "$folder"
