@@ -65,7 +65,7 @@ lint-python: lint-style
 unit: setup ## every test but the long ones
 	$(CLEAN_ENV) $(BIN)/pytest -n 3 --dist loadgroup -m "$(SELECT)"
 
-test-long: setup ## the long tests alone: minutes each
+test-long: setup ## the long tests alone: about half an hour
 	@$(MAKE) --no-print-directory unit SELECT="$(LONG)"
 
 fuzz: setup ## change what is read from others for 30 minutes and look for tracebacks: build/fuzz (MINUTES=…)

@@ -27,12 +27,12 @@ class _First(NamedTuple):
 _FIRST = (
     _First(
         "On time, network",
-        "What share of all passages was on time in each month, with its 95 % interval.",
+        "What share of all passages was on time, with its 95 % interval.",
         ("on_time_months", "network_punctuality_daily"),
     ),
     _First(
         "On time, by line",
-        "What share of the passages of a line was on time, by direction and month, with its 95 % interval.",
+        "What share of the passages of a line was on time, by direction, with its 95 % interval.",
         ("on_time_lines", "punctuality_daily"),
     ),
     _First(

@@ -30,16 +30,15 @@
     {%- endif -%}
 {%- endmacro %}
 
-{# Rows whose key is incomplete or not theirs alone. `may_be_null` names key columns that may be unknown. Of a model of
-   periods those are read that begin up to `days_before` days before the dates being built. #}
-{% macro rows_without_key(model, columns, date_column="service_date", days_before=1, may_be_null=[]) -%}
+{# Rows whose key is incomplete or not theirs alone. `may_be_null` names key columns that may be unknown. #}
+{% macro rows_without_key(model, columns, date_column="service_date", may_be_null=[]) -%}
     {%- set keys = [] -%}
     {%- for column in columns %}{% do keys.append(adapter.quote(column)) %}{% endfor -%}
     select
         {{ keys | join(", ") }},
         count(*) as n_rows
     from {{ model }}
-    {% if date_column %}where {{ is_received_around(date_column, days_before, 1) }}{% endif %}
+    {% if date_column %}where {{ is_received_around(date_column) }}{% endif %}
     group by {{ keys | join(", ") }}
     having
         count(*) > 1
@@ -49,8 +48,8 @@
 {%- endmacro %}
 
 {# Rows that break a rule, each with the name of the first one. A rule is an expression that must be true; unknown breaks
-   it. Of a model of periods those are read that begin up to `days_before` days before the dates being built. #}
-{% macro rows_that_break(model, rules, date_column="service_date", days_before=1) -%}
+   it. #}
+{% macro rows_that_break(model, rules, date_column="service_date") -%}
     select
         case
             {%- for name, expression in rules.items() %}
@@ -66,5 +65,5 @@
             {%- if not loop.last %} and{% endif %}
             {%- endfor %}
         )
-        {%- if date_column %} and {{ is_received_around(date_column, days_before, 1) }}{% endif %}
+        {%- if date_column %} and {{ is_received_around(date_column) }}{% endif %}
 {%- endmacro %}

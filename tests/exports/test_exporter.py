@@ -306,7 +306,7 @@ def test_an_export_says_how_answers_of_its_dates_misled(published: ExportSetting
     assert f"- {said}\n" in (report.folder / "README.md").read_text()
 
 
-def test_the_manifest_has_the_width_of_the_monthly_interval(
+def test_the_manifest_has_the_width_of_the_interval_of_its_dates(
     published: ExportSettings, tmp_path: Path
 ) -> None:
     month = settings_in(tmp_path / "month")

@@ -151,16 +151,20 @@ least_delays as (
     select
         operator,
         service_date,
-        min(
-            case
-                when is_first_stop and share_of_first_stops >= parameters.earliest_first_stop_share
-                    then delay_seconds
-            end
-        ) as first_stop_seconds,
-        count(case when is_first_stop then 1 end) * max(parameters.earliest_first_stop_share) >= 1
-            as is_first_stop_known,
-        min(case when share_of_all >= parameters.earliest_share then delay_seconds end) as stop_seconds,
-        count(*) * max(parameters.earliest_share) >= 1 as is_known
+        case
+            when count(case when is_first_stop then 1 end) * max(parameters.earliest_first_stop_share) >= 1
+                then
+                    min(
+                        case
+                            when is_first_stop and share_of_first_stops >= parameters.earliest_first_stop_share
+                                then delay_seconds
+                        end
+                    )
+        end as first_stop_seconds,
+        case
+            when count(*) * max(parameters.earliest_share) >= 1
+                then min(case when share_of_all >= parameters.earliest_share then delay_seconds end)
+        end as stop_seconds
     from (
         select
             *,
@@ -189,8 +193,8 @@ select
     case when not placed.is_seen or placed.is_guessed then placed.match_line_error_seconds else 0 end
         as line_error_seconds,
     greatest(
-        case when placed.is_first_stop and least_delays.is_first_stop_known then least_delays.first_stop_seconds end,
-        case when least_delays.is_known then least_delays.stop_seconds end
+        case when placed.is_first_stop then least_delays.first_stop_seconds end,
+        least_delays.stop_seconds
     ) as least_seconds,
     case
         when placed.is_seen or not placed.is_timed
