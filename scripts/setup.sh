@@ -84,6 +84,10 @@ fi
 if ! { docker compose version || command -v docker-compose; } >/dev/null 2>&1; then
     apt_install docker-compose || say "no docker-compose here: the test of deploy/compose will be skipped"
 fi
+if ! { command -v podman && command -v buildah && command -v debootstrap; } >/dev/null 2>&1; then
+    apt_install podman buildah debootstrap runc netavark aardvark-dns iptables ||
+        say "no Podman here: the tests of containers will be skipped"
+fi
 if ! command -v java >/dev/null 2>&1; then
     apt_install openjdk-17-jre-headless || say "no Java here: the tests of Apache Spark will be skipped"
 fi

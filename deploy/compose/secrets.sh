@@ -7,11 +7,11 @@ mkdir -p secrets
 cd secrets
 GROUP=10001 # of the user in deploy/container/Containerfile
 
-random() { head -c 32 /dev/urandom | base64 | tr '+/' '-_'; }
-password() { random | tr -d '='; }
+random() { head -c "${1:-32}" /dev/urandom | base64 -w 0 | tr '+/' '-_'; }
+password() { random "${1:-32}" | tr -d '='; }
 write() { # the file, from standard input, in one step and only where there is none
     if [ -e "$1" ]; then cat >/dev/null; return; fi
-    cat >"$1.part"
+    printf '%s' "$(cat)" >"$1.part" # no line break at the end: Airflow would take it for a part of the secret
     chgrp "$GROUP" "$1.part"
     chmod 0640 "$1.part"
     mv "$1.part" "$1"
@@ -20,7 +20,7 @@ write() { # the file, from standard input, in one step and only where there is n
 password | write postgresql_password
 [ -e redis.conf ] || echo "requirepass $(password)" | write redis.conf
 random | write fernet_key
-password | write jwt_secret
+password 64 | write jwt_secret
 password | write api_secret_key
 [ -e passwords.json ] || echo "{\"admin\": \"$(password)\"}" | write passwords.json
 database="transit:$(cat postgresql_password)@postgresql"
