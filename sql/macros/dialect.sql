@@ -189,7 +189,7 @@
 
 {# Of the links of a group from an element to a later one, best first, those are kept in which neither has another link
    on that side. As a list: of the elements 1, 2 … up to the last that has a link, the one that its chain begins with
-   (transit_etl/warehouse/building/sql_functions.py).
+   (transit_etl/sql_functions.py).
 
    earlier, later: the numbers of the two elements.
    rank:           the number of the link: 1 is the best. #}

@@ -15,7 +15,7 @@ from transit_etl.stage.raw import RawWindow
 # A line that has not been listed for this long does not count as listed.
 _DAYS_BACK = 30
 _COLUMNS = ["window", "line_code", "line_number"]
-_NONE = pa.table({name: pa.array([], pa.string()) for name in _COLUMNS})
+_SCHEMA = pa.schema([(name, pa.string()) for name in _COLUMNS])
 _log = logging.getLogger(__name__)
 
 
@@ -57,7 +57,7 @@ class ListedLines:
         for root in reversed(self._roots):
             files = lake_files(root, "lines", operator, day)
             if files:
-                tables = [_NONE, *(_lines_in(path) for path in files)]
+                tables = [_SCHEMA.empty_table(), *(_lines_in(path) for path in files)]
                 return pa.concat_tables(tables).group_by(_COLUMNS).aggregate([]).select(_COLUMNS)
         return None
 
@@ -65,10 +65,10 @@ class ListedLines:
 def _lines_in(path: Path) -> pa.Table:
     """Read the lines of a lake file; of a damaged one none, as that is no fault of the window staged now."""
     try:
-        return pq.read_table(path, columns=_COLUMNS, partitioning=None).cast(_NONE.schema)
+        return pq.read_table(path, columns=_COLUMNS, partitioning=None).cast(_SCHEMA)
     except (OSError, pa.ArrowException) as error:
         _log.warning("read no lines from %s: %s", path, error)
-        return _NONE
+        return _SCHEMA.empty_table()
 
 
 def _stamp(window: str) -> str:

@@ -30,7 +30,7 @@ from transit_etl.warehouse.describing.dbt_manifest import (
 
 FUNCTION_FILES = [
     Path(str(find_spec(name).origin))  # type: ignore[union-attr]
-    for name in ("transit_estimates.matching", "transit_etl.warehouse.building.sql_functions")
+    for name in ("transit_estimates.matching", "transit_etl.sql_functions")
 ]  # the Python functions that models call
 _RULESETS = PROJECT / "seeds" / "rulesets.csv"
 _FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
