@@ -26,10 +26,9 @@ LINEAR = [
     "published_bytes", "checksums_bytes",
 ]  # fmt: skip
 # when, and in how many steps, it was built
-NOT_COMPARED = {"quality.builds", "quality.built_dates", "quality.built_files"}
+NOT_COMPARED = {"quality.builds", "quality.built_dates", "intermediate.built_files"}
 NOT_OF_ONE_DATE = {
     "core.requests", "core.service_days",  # a status category that was listed once is asked for ever after
-    "marts.id_stability",  # looks for the identifiers of the day before
     "marts.disruption_minutes",  # an event may last for days, and not be seen on one of them
 }  # fmt: skip
 OF_THE_PROCESS = ("request_id", "window")  # columns that name the process that collected

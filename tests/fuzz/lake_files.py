@@ -36,8 +36,8 @@ _TYPES: dict[str, pa.DataType] = {
     "struct": pa.struct([("a", pa.string())]),
 }  # fmt: skip
 _BUILT_FILES = """
-    create schema quality;
-    create table quality.built_files (path varchar, size_bytes bigint, modified_ns bigint)
+    create schema intermediate;
+    create table intermediate.built_files (path varchar, size_bytes bigint, modified_ns bigint)
 """
 
 

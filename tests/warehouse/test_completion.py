@@ -16,6 +16,7 @@ from transit_etl import paths
 from transit_etl.service_day import service_date
 from transit_etl.settings import Settings
 from transit_etl.warehouse import last_durations
+from transit_etl.warehouse.publishing import differences
 
 ROME = ZoneInfo("Europe/Rome")
 
@@ -56,18 +57,18 @@ def test_it_holds_what_is_promised_and_the_working_tables_that_views_and_feeds_r
     schemas = {schema for schema, _ in places}
     working = {f"{schema}.{name}" for schema, name in places if schema == WORKING}
     names = (
-        "drift_days", "inference_parameters", "lift_availability_monthly", "line_destinations",
+        "detail_files", "drift_days", "inference_parameters", "lift_availability_monthly", "line_destinations",
         "median_ranks", "status_answers", "status_gaps", "status_unwatched", "stop_names",
         "unrecognised_dates", "waits_by_ruleset",
     )  # fmt: skip
-    read_by_views = {f"{WORKING}.{name}" for name in names}
+    read_by_views = {f"{WORKING}.{name}" for name in names}  # or, the first, found beside the file
 
     assert {WORKING} == schemas - {*LISTED}
     assert {*EXPORTED_WORKING, *read_by_views} == working
 
 
-def test_the_working_tables_published_for_exports_are_those_that_exports_read() -> None:
-    statements = Path(transit_exports.__file__).parent.rglob("*.sql")
+def test_the_working_tables_published_for_commands_are_those_that_exports_and_diff_read() -> None:
+    statements = [*Path(transit_exports.__file__).parent.rglob("*.sql"), Path(differences.__file__)]
     texts = [path.read_text(encoding="utf-8") for path in statements]
 
     assert {*EXPORTED_WORKING} == {name for text in texts for name in re.findall(rf"{WORKING}\.\w+", text)}

@@ -272,7 +272,7 @@ def test_tables_and_columns_that_differ_are_listed(before: Path, changed: Change
         before,
         changed(
             "create table marts.more (a integer); alter table marts.crowding add column added integer; "
-            "drop table marts.id_stability; drop view headline.lifts; "
+            "drop table marts.impact_placebo; drop view headline.lifts; "
             "alter table quality.findings alter n_rows type double"
         ),
     )
@@ -280,7 +280,7 @@ def test_tables_and_columns_that_differ_are_listed(before: Path, changed: Change
     assert [
         ("headline.lifts", None, "removed", "table", None),
         ("marts.crowding", "added", "added", None, "INTEGER"),
-        ("marts.id_stability", None, "removed", "table", None),
+        ("marts.impact_placebo", None, "removed", "table", None),
         ("marts.more", None, "added", None, "table"),
         ("quality.findings", "n_rows", "other type", "BIGINT", "DOUBLE"),
     ] == [tuple(row.values()) for row in found.parts["columns"].to_pylist()]

@@ -14,6 +14,7 @@ from transit_etl.settings import FolderSettings
 
 _HISTORY = """
 create schema if not exists quality;
+create schema if not exists intermediate;
 create table if not exists quality.builds (
     build_number bigint primary key,
     outcome varchar not null,
@@ -23,7 +24,7 @@ create table if not exists quality.builds (
     is_full boolean not null
 );
 alter table quality.builds add column if not exists dates date[];
-create table if not exists quality.built_files (
+create table if not exists intermediate.built_files (
     path varchar primary key,
     size_bytes bigint not null,
     modified_ns bigint not null
@@ -58,7 +59,9 @@ alter table quality.operators add column if not exists ruleset_version bigint;
 create table if not exists main.last_publication (publication_id uuid, storage_version varchar);
 """
 
-_HISTORY_TABLES = ("builds", "built_files", "built_dates", "variants", "operators")
+_HISTORY_TABLES = (
+    "intermediate.built_files", "quality.builds", "quality.built_dates", "quality.operators", "quality.variants",
+)  # fmt: skip
 REMEDY = "if the disk is well, delete build.duckdb: the next build makes it again from the lake"
 MODEL_SCHEMAS = ("staging", promised.WORKING, *promised.SCHEMAS)
 
@@ -138,7 +141,7 @@ def drop_models(connection: duckdb.DuckDBPyConnection) -> None:
         select 'view', schema_name, view_name from duckdb_views() where schema_name in $schemas
         union all
         select 'table', schema_name, table_name from duckdb_tables()
-        where schema_name in $schemas and not (schema_name = 'quality' and table_name in $history)
+        where schema_name in $schemas and schema_name || '.' || table_name not in $history
         """,
         {"schemas": MODEL_SCHEMAS, "history": _HISTORY_TABLES},
     ).fetchall()

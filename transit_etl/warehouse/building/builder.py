@@ -358,10 +358,10 @@ def _record_success(settings: BuildSettings, started: _StartedBuild) -> list[str
     with open_build_database(settings) as connection:
         connection.begin()
         for path in removed + [file.path for file in done]:
-            connection.execute("delete from quality.built_files where path = ?", [path])
+            connection.execute("delete from intermediate.built_files where path = ?", [path])
         for file in done:
             row = [file.path, file.size_bytes, file.modified_ns]
-            connection.execute("insert into quality.built_files values (?, ?, ?)", row)
+            connection.execute("insert into intermediate.built_files values (?, ?, ?)", row)
         record_built_dates(
             connection,
             started.built_from,

@@ -116,7 +116,7 @@ def find_changes(
 
     DamagedLakeError if a new or changed file is damaged.
     """
-    rows = connection.execute("select path, size_bytes, modified_ns from quality.built_files").fetchall()
+    rows = connection.execute("select path, size_bytes, modified_ns from intermediate.built_files").fetchall()
     built = {LakeFile(*row) for row in rows}
     present = set(files)
     changed = sorted(present - built, key=lambda file: file.path)

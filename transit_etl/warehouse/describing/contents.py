@@ -8,12 +8,12 @@ from typing import Any
 
 import duckdb
 
-from transit_base.promised import EXPORTED_WORKING, SCHEMAS, original_schema
+from transit_base.promised import EXPORTED_WORKING, SCHEMAS, WORKING, original_schema
 from transit_base.quoting import quoted_name
 
 # The tables that a publication adds: what it is, its files of detail, and the dictionary.
 MADE_LATER = (
-    ("quality", "publication"), ("quality", "detail_files"), ("quality", "dictionary_tables"),
+    ("quality", "publication"), (WORKING, "detail_files"), ("quality", "dictionary_tables"),
     ("quality", "dictionary_columns"),
 )  # fmt: skip
 Place = tuple[str, str]  # schema and name

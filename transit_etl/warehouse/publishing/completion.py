@@ -109,7 +109,7 @@ cross join (
 cross join (select max(received_at) as last_received_at from core.requests) as requests
 left join quality.operators on (select count(*) = 1 from quality.operators)
 cross join (
-    select count(*) as n_lake_files, sum(size_bytes)::bigint as lake_bytes from quality.built_files
+    select count(*) as n_lake_files, sum(size_bytes)::bigint as lake_bytes from intermediate.built_files
 ) as files
 cross join (
     select list(distinct rulesets.ruleset_version order by rulesets.ruleset_version) as rulesets

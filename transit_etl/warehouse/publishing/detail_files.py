@@ -24,7 +24,8 @@ from transit_etl.warehouse.describing.models import DatedBy
 
 _LEAST_SHARE = 0.01  # of the rows of all older months: a smaller table stays in the file
 _TABLE = """
-create or replace table published.quality.detail_files (
+create schema if not exists published.intermediate;
+create or replace table published.intermediate.detail_files (
     schema_name varchar, table_name varchar, first_date date, file_name varchar, n_rows bigint,
     size_bytes bigint
 )
@@ -144,7 +145,7 @@ def record_files(build: duckdb.DuckDBPyConnection, detail: DetailFiles | None) -
     build.execute(_TABLE)
     if detail is not None and detail.files:
         build.executemany(
-            "insert into published.quality.detail_files values (?, ?, ?, ?, ?, ?)", detail.files
+            "insert into published.intermediate.detail_files values (?, ?, ?, ?, ?, ?)", detail.files
         )
 
 
@@ -159,7 +160,7 @@ def _n_rows_before(build: duckdb.DuckDBPyConnection, place: Place, dated_by: Dat
 def recorded_files(connection: duckdb.DuckDBPyConnection, database: str) -> list[DetailFile]:
     """Return the files that belong to an attached published file; an older version's has none."""
     with suppress(duckdb.CatalogException):
-        rows = connection.execute(f"from {database}.quality.detail_files").fetchall()
+        rows = connection.execute(f"from {database}.intermediate.detail_files").fetchall()
         return [DetailFile(*row) for row in rows]
     return []
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from transit_base.errors import first_line
 from transit_base.files import misplaced_text
-from transit_base.promised import SCHEMAS
+from transit_base.promised import SCHEMAS, WORKING
 from transit_base.quoting import quoted_name, sql_text
 from transit_etl.paths import DETAIL
 from transit_etl.warehouse.database import WarehouseError
@@ -46,11 +46,11 @@ select
     count(*) filter (
         (earlier.size_bytes, earlier.modified_ns) <> (later.size_bytes, later.modified_ns)
     ) as n_changed
-from before.quality.built_files as earlier
-full outer join after.quality.built_files as later using (path)
+from before.intermediate.built_files as earlier
+full outer join after.intermediate.built_files as later using (path)
 """
 # What a publication or a build says of itself differs always.
-_NOT_COUNTED = {*MADE_LATER, *(("quality", name) for name in ("builds", "built_dates", "built_files"))}
+_NOT_COUNTED = {*MADE_LATER, ("quality", "builds"), ("quality", "built_dates"), (WORKING, "built_files")}
 _DATE_COLUMNS = ("service_date", "found_date", "received_date")
 _DIFFERING_DATES = """
 with earlier as (
@@ -171,7 +171,7 @@ def _common(columns: Mapping[str, str], names: Iterable[str]) -> str:
 
 def _lake_files(connection: duckdb.DuckDBPyConnection, earlier: _Tables, later: _Tables) -> Iterable[str]:
     """Yield how many lake files were added, removed and written again."""
-    if ("quality", "built_files") in earlier.keys() & later.keys():
+    if (WORKING, "built_files") in earlier.keys() & later.keys():
         n_added, n_removed, n_changed = connection.execute(_FILES).fetchall()[0]
         yield f"lake files: {n_added} added, {n_removed} removed, {n_changed} written again"
 
