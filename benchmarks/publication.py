@@ -97,7 +97,8 @@ def published(name: str, folder: Path, max_gb: float) -> Measured:
     with get_context("spawn").Pool(1) as pool:
         figures = pool.apply(_publish, (folder, max_gb))
     with duckdb.connect(published_database(folder), read_only=True) as connection:
-        rows = connection.execute("select coalesce(sum(size_bytes), 0) from intermediate.detail_files").fetchall()
+        statement = "select coalesce(sum(size_bytes), 0) from intermediate.detail_files"
+        rows = connection.execute(statement).fetchall()
     return Measured(name, *figures, published_database(folder).stat().st_size / _MB, float(rows[0][0]) / _MB)
 
 

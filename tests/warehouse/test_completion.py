@@ -57,9 +57,9 @@ def test_it_holds_what_is_promised_and_the_working_tables_that_views_and_feeds_r
     schemas = {schema for schema, _ in places}
     working = {f"{schema}.{name}" for schema, name in places if schema == WORKING}
     names = (
-        "detail_files", "drift_days", "inference_parameters", "lift_availability_monthly", "line_destinations",
-        "median_ranks", "status_answers", "status_gaps", "status_unwatched", "stop_names",
-        "unrecognised_dates", "waits_by_ruleset",
+        "detail_files", "drift_days", "inference_parameters", "lift_availability_monthly",
+        "line_destinations", "median_ranks", "status_answers", "status_gaps", "status_unwatched",
+        "stop_names", "unrecognised_dates", "waits_by_ruleset",
     )  # fmt: skip
     read_by_views = {f"{WORKING}.{name}" for name in names}  # or, the first, found beside the file
 

@@ -196,7 +196,8 @@ def _files(settings: Settings) -> dict[str, set[date]]:
     """Return the months in files of detail, by table."""
     with duckdb.connect(published_database(settings.data_dir), read_only=True) as connection:
         rows = connection.execute(
-            "select schema_name || '.' || table_name, list(first_date) from intermediate.detail_files group by all"
+            "select schema_name || '.' || table_name, list(first_date) "
+            "from intermediate.detail_files group by all"
         ).fetchall()
     return {name: set(months) for name, months in rows}
 

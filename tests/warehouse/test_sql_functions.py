@@ -8,8 +8,8 @@ import pytest
 
 from transit_etl.engine_functions import called_functions, function_statements
 from transit_etl.settings import BuildSettings
-from transit_etl.warehouse.building import dbt
 from transit_etl.sql_functions import chain_starts
+from transit_etl.warehouse.building import dbt
 from transit_etl.warehouse.describing.dbt_manifest import PROJECT
 
 SPARKS_OWN = {

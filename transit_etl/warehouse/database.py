@@ -60,7 +60,8 @@ create table if not exists main.last_publication (publication_id uuid, storage_v
 """
 
 _HISTORY_TABLES = (
-    "intermediate.built_files", "quality.builds", "quality.built_dates", "quality.operators", "quality.variants",
+    "intermediate.built_files", "quality.builds", "quality.built_dates", "quality.operators",
+    "quality.variants",
 )  # fmt: skip
 REMEDY = "if the disk is well, delete build.duckdb: the next build makes it again from the lake"
 MODEL_SCHEMAS = ("staging", promised.WORKING, *promised.SCHEMAS)

@@ -16,9 +16,9 @@ import duckdb
 
 from transit_base.quoting import quoted_name
 from transit_estimates import matching
+from transit_etl import sql_functions
 from transit_etl.engine_functions import function_statements
 from transit_etl.service_day import DAY
-from transit_etl.warehouse.building import sql_functions
 from transit_etl.warehouse.database import MODEL_SCHEMAS
 from transit_etl.warehouse.describing.contents import is_published
 from transit_etl.warehouse.describing.dbt_manifest import Manifest

@@ -22,7 +22,7 @@ from transit_etl.warehouse.describing.dictionary import ColumnEntry, Dictionary,
 from transit_etl.warehouse.describing.dictionary_files import replace_pages
 from transit_etl.warehouse.describing.models import Deprecation, Described, described_tables
 
-CONTRACT_VERSION = "4.0.0"  # docs/contract.md says which change of a table needs which change of it
+CONTRACT_VERSION = "5.0.0"  # docs/contract.md says which change of a table needs which change of it
 DEPRECATION_DAYS = 180
 ENDING = ".odcs.yaml"
 Contract = dict[str, Any]  # as the standard's JSON schema describes it
