@@ -9,8 +9,8 @@ LISTED = ("headline", "core", "marts", "quality", NAMED)
 DETAIL_FOLDER = "transit_detail_folder"  # variable of DuckDB: where the files of detail were moved to
 RECENT = "recent_"  # begins the schemas of the rows that a table with files of detail has in the file itself
 WORKING = "intermediate"  # the working tables of a build, promised to nobody
-# The working tables that are published all the same: those that the timetable feed is made of, and the lake files that a
-# comparison of two published files tells apart.
+# The working tables that are published all the same: those that the timetable feed is made of, and the
+# lake files, by which two published files are compared.
 EXPORTED_WORKING = tuple(
     f"{WORKING}.{name}" for name in ("built_files", "leg_stops", "line_travel_times", "scheduled_calls")
 )

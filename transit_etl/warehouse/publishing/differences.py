@@ -140,7 +140,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, side: str, path: Path) -> Non
 
 def _compare(connection: duckdb.DuckDBPyConnection) -> Differences:
     earlier, later = (_promised_tables(connection, side) for side in SIDES)
-    notes = list(_lake_files(connection, earlier, later))
+    notes = list(_lake_files(connection))
     parts = {
         "publications": _publications(connection, earlier, later),
         "columns": _differing_columns(*(_promised_columns(connection, side) for side in SIDES)),
@@ -169,9 +169,9 @@ def _common(columns: Mapping[str, str], names: Iterable[str]) -> str:
     return ", ".join(name for name in names if name in columns)
 
 
-def _lake_files(connection: duckdb.DuckDBPyConnection, earlier: _Tables, later: _Tables) -> Iterable[str]:
-    """Yield how many lake files were added, removed and written again."""
-    if (WORKING, "built_files") in earlier.keys() & later.keys():
+def _lake_files(connection: duckdb.DuckDBPyConnection) -> Iterable[str]:
+    """Yield how many lake files were added, removed and written again, where both files tell."""
+    if all((WORKING, "built_files") in tables_of(connection, side) for side in SIDES):
         n_added, n_removed, n_changed = connection.execute(_FILES).fetchall()[0]
         yield f"lake files: {n_added} added, {n_removed} removed, {n_changed} written again"
 
