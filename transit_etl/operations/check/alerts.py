@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-import apprise
 from pydantic import TypeAdapter
 
 from transit_base.files import locked
@@ -102,6 +101,8 @@ def _end(name: str, known: _Told, lasting: set[str], now: datetime) -> str:
 
 
 def _send(settings: FolderSettings, address: str, title: str, text: str, *, is_over: bool) -> bool:
+    import apprise  # noqa: PLC0415 - it takes a third of a second, and there is seldom something to tell
+
     target = apprise.Apprise()
     if not target.add(address):
         return False
