@@ -27,9 +27,8 @@ from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.paths import raw_files
 
 PROGRAMS = ("podman", "buildah", "debootstrap", "runc", "iptables")
-AUTHORITIES = (
-    "/etc/ssl/certs/ca-certificates.crt"  # of this machine: its package index may be signed by its own
-)
+# The certificates of this machine: its package index may have a certificate of its own authority.
+AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
 IMAGES = Path(__file__).parent / "images"
 NAME = SERVICES["worker-1"]["image"]
 RUN_AS_IN_COMPOSE = ("--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges")
@@ -105,12 +104,10 @@ def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Podman]:
     found = Podman(tmp_path_factory.mktemp("podman"))
     for file, text in (("containers.conf", CONTAINERS), ("storage.conf", STORAGE)):
         (found.folder / file).write_text(text.format(folder=found.folder))
-    base = found.folder / "base"
-    found.call("debootstrap", "--variant=minbase", "--include=python3-venv,ca-certificates", "bookworm", base)
-    shutil.copy(AUTHORITIES, base / AUTHORITIES.removeprefix("/"))
-    archive = found.folder / "base.tar"
-    found.call("tar", "--create", f"--file={archive}", f"--directory={base}", ".")
-    found.call("podman", "import", f"--change=ENV SSL_CERT_FILE={AUTHORITIES}", archive, "localhost/base")
+    try:
+        _make_base(found)
+    except AssertionError as error:
+        pytest.skip(f"no container runs here: {error}")
     found.build(
         ROOT, NAME, f"--file={ROOT}/deploy/container/Containerfile", "--build-arg=BASE=localhost/base"
     )
@@ -119,6 +116,18 @@ def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Podman]:
     finally:
         found.call("podman", "rm", "--all", "--force", "--time=0")
         found.call("podman", "system", "reset", "--force")
+
+
+def _make_base(podman: Podman) -> None:
+    """Make the base of all images, and run a command in it."""
+    base, archive = podman.folder / "base", podman.folder / "base.tar"
+    podman.call(
+        "debootstrap", "--variant=minbase", "--include=python3-venv,ca-certificates", "bookworm", base
+    )
+    shutil.copy(AUTHORITIES, base / AUTHORITIES.removeprefix("/"))
+    podman.call("tar", "--create", f"--file={archive}", f"--directory={base}", ".")
+    podman.call("podman", "import", f"--change=ENV SSL_CERT_FILE={AUTHORITIES}", archive, "localhost/base")
+    podman.call("podman", "run", "--rm", "--network=host", "localhost/base", "true")
 
 
 def test_the_image_does_a_round(podman: Podman) -> None:
