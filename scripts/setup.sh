@@ -89,6 +89,6 @@ if ! { command -v podman && command -v buildah && command -v debootstrap; } >/de
         say "no Podman here: the tests of containers will be skipped"
 fi
 if ! command -v java >/dev/null 2>&1; then
-    apt_install openjdk-17-jre-headless || say "no Java here: the tests of Apache Spark will be skipped"
+    apt_install default-jre-headless || say "no Java here: the tests of Apache Spark will be skipped"
 fi
 say "ready"
