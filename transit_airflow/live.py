@@ -41,8 +41,9 @@ class LivePage:
 
         The request that begins to read the first state waits for it, at most `FIRST_SECONDS`; no other waits.
         """
+        is_first = self._state is None
         begun = self._begin_reading(settings)
-        if begun is not None and self._state is None:
+        if begun is not None and is_first:
             begun.join(FIRST_SECONDS)
         state = self._state
         if state is None:
