@@ -2,10 +2,12 @@
 
 import pytest
 
+from tests.documents.sessions import ROOT
 from tests.warehouse import stories
 from tests.warehouse.rehearsed import Rehearsed, rehearse_a_busy_hour
 from transit_etl import warehouse
 from transit_etl.settings import Settings
+from transit_etl.warehouse.describing.contract_summary import promised_columns
 from transit_etl.warehouse.describing.dbt_manifest import Manifest, last_manifest
 
 
@@ -31,3 +33,9 @@ def manifest(built: Settings) -> Manifest:
 def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> Rehearsed:
     """Give a rehearsed hour and a half of the small network, built and published."""
     return rehearse_a_busy_hour(tmp_path_factory.mktemp("rehearsed"))
+
+
+def promised_tables(*schemas: str) -> set[str]:
+    """Return the tables and views of some schemas that the data contract promises."""
+    columns = promised_columns(ROOT / "docs" / "contract.yaml")
+    return {f"{each.schema}.{each.table}" for each in columns if each.schema in schemas}
