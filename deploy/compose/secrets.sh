@@ -8,7 +8,7 @@ cd secrets
 GROUP=10001 # of the user in deploy/container/Containerfile
 
 random() { head -c "${1:-32}" /dev/urandom | base64 -w 0 | tr '+/' '-_'; }
-password() { random "${1:-32}" | tr -d '='; }
+password() { random "$@" | tr -d '='; }
 write() { # the file, from standard input, in one step and only where there is none
     if [ -e "$1" ]; then cat >/dev/null; return; fi
     printf '%s' "$(cat)" >"$1.part" # no line break at the end: Airflow would take it for a part of the secret

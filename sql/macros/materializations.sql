@@ -1,5 +1,5 @@
-{# Views, and tables that are made anew by each build: in DuckDB one statement replaces what was there. dbt's own way takes
-   four, and renames what it made, which is most of the time of a view. #}
+{# Views, and tables that are made anew by each build: in DuckDB one statement replaces what was there. dbt would make them
+   under another name, rename them and drop what was there. #}
 {% materialization view, adapter="duckdb" %}
     {{ return(replaced_relation("view")) }}
 {% endmaterialization %}
