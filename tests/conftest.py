@@ -31,10 +31,15 @@ _SHARED = ("built", "journey", "rehearsed", "pages")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Keep the tests that share something expensive on one worker, and those of other things on others."""
-    shared = [name for name in _SHARED if name in getattr(item, "fixturenames", ())]
+    """Keep tests on one worker that share what takes minutes, or a fixture of their module."""
+    if item.get_closest_marker("xdist_group") or not isinstance(item, pytest.Function):
+        return
+    known = item._fixtureinfo.name2fixturedefs  # noqa: SLF001 - pytest tells it nowhere else
+    shared = [name for name in _SHARED if name in known]
     if shared:
         item.add_marker(pytest.mark.xdist_group(shared[0]))
+    elif any(definitions[-1].scope == "module" for definitions in known.values()):
+        item.add_marker(pytest.mark.xdist_group(item.nodeid.split("::")[0]))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -22,7 +22,7 @@ DEPOTS = [
     {"codice": "", "nome": "Mangini"},
     {"codice": "D3", "nome": "Staglieno", "colore": "red"},
 ]
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("added_endpoint"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
 
 def put_before(path: Path, mark: str, text: str) -> None:

@@ -12,7 +12,6 @@ from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 
 pytestmark = [
-    pytest.mark.xdist_group("acceptance"),
     pytest.mark.timeout(1800),
     pytest.mark.long,
     pytest.mark.exhaustive,

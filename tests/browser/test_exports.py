@@ -204,6 +204,7 @@ def test_no_text_of_a_dataset_becomes_an_element_or_runs(
     assert [] == requests_elsewhere
 
 
+@pytest.mark.long
 def test_a_script_that_got_into_a_page_does_not_run(page: Page, pages: list[Path], alerts: list[str]) -> None:
     for each in pages:
         infected = each.with_suffix(".infected.html")

@@ -46,7 +46,6 @@ pytestmark = [
     pytest.mark.exhaustive,
     pytest.mark.browser,
     pytest.mark.timeout(2400),
-    pytest.mark.xdist_group("a week"),
 ]
 FIRST, LAST = date(2026, 11, 16), date(2026, 11, 22)
 WEEKEND = date(2026, 11, 21)

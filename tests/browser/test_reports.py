@@ -178,6 +178,7 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
+@pytest.mark.long
 def test_the_overview_is_printed_as_pdf_by_a_browser(
     own: ExportSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

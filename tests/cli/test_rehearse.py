@@ -133,6 +133,7 @@ def test_over_http_the_lake_is_the_same_as_in_process(uninterrupted: dict[str, s
     assert uninterrupted == _lake(tmp_path)
 
 
+@pytest.mark.long
 def test_a_refusal_by_an_injected_fault_does_not_fail_it(tmp_path: Path) -> None:
     fault = Fault(kind=FaultKind.RATE_LIMITED, share=0.05, retry_after_seconds=2)
     app = create_app(build_world("small"), faults=[fault])

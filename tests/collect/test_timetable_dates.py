@@ -54,6 +54,7 @@ def test_near_dates_are_asked_at_every_run_and_no_answer_gets_older_than_its_dis
                 assert all(now - last[code, day] <= allowed for code in LINES)
 
 
+@pytest.mark.long
 def test_the_documents_tell_what_share_of_the_allowance_timetables_take() -> None:
     days = Counter(now.date() for now, asked in _runs(28) for _ in asked)
     settled = [n for day, n in days.items() if day >= FIRST_RUN.date() + 14 * DAY]

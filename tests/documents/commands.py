@@ -110,7 +110,7 @@ ELSEWHERE = {
     "make lock": ("tests/test_lock.py", "LOCK"),
     "make messages": ("tests/reports/test_language.py", "messages()"),
     "make test": (".ci/run", "make test"),
-    "make test-long": (".ci/run", "make test-long"),
+    "make test-long": ("Makefile", "test-long: setup"),
     "make test-long LONG=exhaustive": ("Makefile", 'SELECT="$(LONG)"'),
     "make up": ("tests/documents/test_local_stack.py", "make up"),
     "marimo run docs/notebooks/punctuality.py": ("tests/browser/test_notebook.py", '_served("run"'),

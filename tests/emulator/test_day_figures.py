@@ -16,6 +16,7 @@ def city() -> DayFigures:
     return median_figures(figures_of(emulated_calls(world, day)) for day in DAYS)
 
 
+@pytest.mark.long
 def test_delays_in_the_city_are_spread_like_those_of_a_real_day(city: DayFigures) -> None:
     for name in ("delay_percentiles", "growth_percentiles", "delay_by_hour"):
         assert getattr(city, name) == pytest.approx(getattr(REAL_DAY, name), rel=0.15, abs=50)
@@ -24,10 +25,12 @@ def test_delays_in_the_city_are_spread_like_those_of_a_real_day(city: DayFigures
     assert city.on_time_shares == pytest.approx(REAL_DAY.on_time_shares, abs=0.05)
 
 
+@pytest.mark.long
 def test_successive_trips_of_a_line_are_late_together_as_on_a_real_day(city: DayFigures) -> None:
     assert city.successive_correlation == pytest.approx(REAL_DAY.successive_correlation, abs=0.08)
 
 
+@pytest.mark.long
 def test_the_timetable_of_the_city_is_as_irregular_as_a_real_one(city: DayFigures) -> None:
     ratio, n_values = city.running_times
 

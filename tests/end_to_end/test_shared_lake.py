@@ -19,7 +19,6 @@ pytestmark = [
     pytest.mark.long,
     pytest.mark.exhaustive,
     pytest.mark.timeout(900),
-    pytest.mark.xdist_group("shared lake"),
 ]
 
 

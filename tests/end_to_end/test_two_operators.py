@@ -18,7 +18,6 @@ pytestmark = [
     pytest.mark.long,
     pytest.mark.exhaustive,
     pytest.mark.timeout(600),
-    pytest.mark.xdist_group("two operators"),
 ]
 RATES = {"east": 60, "west": 30}
 ZONES = {"east": "Europe/Rome", "west": "America/New_York"}

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.validated_exports import FORMATS, contradictions
 from tests.exports.conftest import change
 from transit_exports import ExportSettings, Request, export
@@ -15,6 +17,7 @@ def test_exports_hold_the_trips_passages_and_alerts_of_the_warehouse(placed: Exp
     assert [] == [*contradictions(placed.database, exports(placed))]
 
 
+@pytest.mark.long
 def test_an_export_that_differs_from_the_warehouse_is_noticed(placed: ExportSettings) -> None:
     folders = exports(placed)
     change(

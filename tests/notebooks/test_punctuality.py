@@ -134,6 +134,7 @@ def test_the_sentence_has_the_share_with_its_interval_and_what_is_known(
     assert sentence.endswith("on time: from 60 s early to 359 s late.")
 
 
+@pytest.mark.long
 def test_an_operator_that_the_file_does_not_have_is_refused_with_those_it_has(published: Path) -> None:
     done = _run("--file", str(published), "--operator", "other")
 
@@ -177,6 +178,7 @@ def test_a_script_prints_the_sentence_and_each_figure(published: Path, best_know
     ]
 
 
+@pytest.mark.long
 def test_without_a_file_named_it_is_that_of_the_data_folder(rehearsed: Rehearsed) -> None:
     done = _run(TRANSIT_DATA_DIR=str(rehearsed.settings.data_dir))
 

@@ -162,6 +162,7 @@ def test_a_second_report_of_the_same_changes_no_file(own: ExportSettings, tmp_pa
     assert times == {path: path.stat().st_mtime_ns for path in (tmp_path / "reports").rglob("*")}
 
 
+@pytest.mark.long
 def test_a_line_that_is_gone_has_no_page_left(own: ExportSettings, tmp_path: Path) -> None:
     [written] = write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY))
     old = written.page.parent / "line" / "old" / "index.html"
@@ -172,6 +173,7 @@ def test_a_line_that_is_gone_has_no_page_left(own: ExportSettings, tmp_path: Pat
     assert not old.parent.exists()
 
 
+@pytest.mark.long
 def test_one_line_is_written_without_losing_the_others(own: ExportSettings, tmp_path: Path) -> None:
     [everything] = write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY))
     before = pages_of(everything)
@@ -191,6 +193,7 @@ def test_pages_of_one_line_alone_lead_only_to_pages_that_exist(own: ExportSettin
     check_links(pages_of(one))
 
 
+@pytest.mark.long
 def test_without_dates_the_last_date_its_week_and_its_month_are_written(
     own: ExportSettings, tmp_path: Path
 ) -> None:
@@ -315,6 +318,7 @@ def test_lines_asked_for_together_are_compared(own: ExportSettings, tmp_path: Pa
         )
 
 
+@pytest.mark.long
 def test_another_period_is_compared_and_kept(own: ExportSettings, tmp_path: Path) -> None:
     asked = ReportRequest(first=DAY, last=DAY, lines=["001-00"], against=f"{DAY}")
     [written] = write_reports(own, tmp_path / "reports", asked)

@@ -103,6 +103,7 @@ def test_an_answer_that_cannot_be_read_is_in_quarantine_of_a_dataset_without_row
     assert "status no row was checked, last day 1 rules" in text_of(build_data_docs(folder.settings))
 
 
+@pytest.mark.long
 def test_only_the_last_days_with_answers_count_and_compacting_changes_nothing(folder: Folder) -> None:
     days = [DAY + ONE_DAY * 3 * number for number in range(N_DAYS + 2)]  # with days between that had none
     for day in days:
@@ -141,6 +142,7 @@ def test_a_rehearsed_window_says_so(folder: Folder) -> None:
     assert "news 2026-11-20 08:00:00 (rehearsed) 0" in text_of(build_data_docs(folder.settings))
 
 
+@pytest.mark.long
 @pytest.mark.pages_about_quality
 def test_each_of_several_operators_has_pages_of_its_own(folder: Folder) -> None:
     others = folder.settings.model_copy(update={"operator": "other"})

@@ -216,6 +216,7 @@ def damaged(draw: st.DrawFn, document: Any) -> Any:  # noqa: ANN401 - any JSON
     return draw(VALUE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
 @given(data=st.data())
 @FEW

@@ -62,6 +62,7 @@ def test_every_scope_that_no_interface_tells_can_be_named(ask: Callable[[str], R
     assert {*SCOPES, "all", "origin", "terminus"} == {row["stop_scope"] for row in rows}
 
 
+@pytest.mark.long
 def test_other_judged_stops_build_every_date_again_and_the_same_none(
     built: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from tests.warehouse.lakes import Lake, NewsItem
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("news"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 A, B, C = NewsItem("a", "Works"), NewsItem("b", "Strike"), NewsItem("c", "Fares")
 RETITLED = NewsItem("a", "Works, ended")

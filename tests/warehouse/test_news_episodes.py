@@ -11,7 +11,7 @@ from tests.warehouse.news_texts import DAYS, DISRUPTIONS, TERSE_DISRUPTIONS
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("news"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 Link = tuple[str, str]
 TRUE_LINKS = {

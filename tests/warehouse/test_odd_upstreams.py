@@ -171,7 +171,6 @@ def _check(folder: Path, seed: int, n_operators: int, n_parts: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.xdist_group("odd_upstreams")
 def test_all_that_odd_upstreams_answer_is_published_or_set_aside(tmp_path: Path) -> None:
     _check(tmp_path, seed=0, n_operators=2, n_parts=1)
 

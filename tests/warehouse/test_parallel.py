@@ -99,6 +99,7 @@ def test_workers_make_the_tables_that_one_process_makes(rehearsed: Rehearsed, tm
     assert warehouse.query(rehearsed.settings, sentences) == warehouse.query(settings, sentences)
 
 
+@pytest.mark.long
 def test_a_failure_of_one_worker_ends_the_build(
     built: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from tests.warehouse.lakes import TUESDAY, Lake, Line, Listed
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("promises"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
 MONDAY, WEDNESDAY = TUESDAY - timedelta(days=1), TUESDAY + timedelta(days=1)
 SEVEN, EIGHT = Line("007-00", "7", "HARBOUR", "HILL"), Line("008-00", "8", "HARBOUR", "HILL")

@@ -137,6 +137,7 @@ def test_a_file_is_described_also_where_what_dbt_knew_is_lost(copy: Settings) ->
     assert before == described.read_text()
 
 
+@pytest.mark.long
 def test_what_a_build_did_not_record_is_noticed_and_everything_copied(copy: Settings) -> None:
     with duckdb.connect(build_database(copy.data_dir)) as build:
         build.execute("insert into core.stop_visits from core.stop_visits limit 1")
@@ -145,6 +146,7 @@ def test_what_a_build_did_not_record_is_noticed_and_everything_copied(copy: Sett
     assert [] == _differences(copy)
 
 
+@pytest.mark.long
 def test_another_build_database_is_copied_whole(copy: Settings) -> None:
     with duckdb.connect(build_database(copy.data_dir)) as build:
         build.execute("delete from main.last_publication")
@@ -154,6 +156,7 @@ def test_another_build_database_is_copied_whole(copy: Settings) -> None:
     assert [] == _differences(copy)
 
 
+@pytest.mark.long
 def test_a_damaged_published_file_and_the_rest_of_a_killed_publication_are_replaced(copy: Settings) -> None:
     published = published_database(copy.data_dir)
     published.write_bytes(published.read_bytes()[:5000])

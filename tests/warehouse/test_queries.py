@@ -149,7 +149,10 @@ def attacks(around: int) -> Iterator[str]:
             yield AROUND[around](attack)
 
 
-@pytest.mark.parametrize("around", range(len(AROUND)))
+# Plain attacks, and in the long tests the same within other texts.
+@pytest.mark.parametrize(
+    "around", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(1, len(AROUND)))]
+)
 def test_no_query_reads_writes_or_reaches_anything_else(house: House, around: int) -> None:
     before = house.contents()
     for attack in attacks(around):
