@@ -21,153 +21,12 @@ totals as (
     group by operator, document_kind, document_id
 ),
 
-items as (
-    select
-        operator,
-        news_id,
-        coalesce(min(published_at), min(listed_from_before)) as published_at
-    from {{ ref('news') }}
-    group by operator, news_id
-),
-
-episodes as (
-    select
-        episodes.operator,
-        episodes.episode_id,
-        episodes.first_seen_at,
-        least(coalesce(episodes.started_at, episodes.first_seen_at), episodes.first_seen_at) as from_at,
-        coalesce(episodes.ended_before, cast('9999-12-01' as timestamp)) as to_at,
-        cast(
-            add_seconds(
-                coalesce(episodes.started_at, episodes.first_seen_at),
-                -seconds_between(cast(days.service_date as timestamp), days.zero_at)
-            ) as date
-        ) as start_date,
-        cast(
-            add_seconds(
-                coalesce(episodes.ended_before, episodes.last_seen_at),
-                -seconds_between(cast(days.service_date as timestamp), days.zero_at)
-            ) as date
-        ) as end_date,
-        episodes.is_open
-    from {{ ref('status_episodes') }} as episodes
-    -- local time, by the service day in which it was first seen
-    inner join {{ ref('service_days') }} as days
-        on
-            episodes.operator = days.operator
-            and episodes.first_seen_at >= days.zero_at
-            and episodes.first_seen_at < add_seconds(days.zero_at, 86400)
-),
-
-pairs as (
-    select
-        items.operator,
-        items.news_id,
-        episodes.episode_id,
-        items.published_at,
-        episodes.start_date,
-        episodes.end_date,
-        episodes.is_open,
-        items.published_at > episodes.to_at as is_after,
-        items.published_at between episodes.first_seen_at and episodes.to_at as is_during,
-        -- hours from the publication to the start, or to the first answer with it, whichever is nearer
-        case
-            when items.published_at < episodes.from_at
-                then seconds_between(items.published_at, episodes.from_at) / 3600
-            when items.published_at > episodes.first_seen_at
-                then seconds_between(episodes.first_seen_at, items.published_at) / 3600
-            else 0
-        end as hours_apart
-    from items
-    inner join episodes using (operator)
-    cross join parameters
-    where
-        items.published_at >= add_seconds(episodes.from_at, -86400 * parameters.news_days_before)
-        and items.published_at <= add_seconds(episodes.to_at, 86400 * parameters.news_days_after)
-),
-
-dates as (
-    -- the year of a date without one is that in which it is nearest to the start
-    select
-        pairs.operator,
-        pairs.news_id,
-        pairs.episode_id,
-        max(case when named.named_date = pairs.start_date then 1 else 0 end) = 1 as names_start,
-        max(
-            case
-                when named.named_date between pairs.start_date and pairs.end_date then 0.8
-                -- it may last until then
-                when pairs.is_open and named.named_date >= pairs.start_date then 0.5
-                else 0.0
-            end
-        ) as date_score
-    from pairs
-    inner join (
-        select
-            pairs_dates.operator,
-            pairs_dates.news_id,
-            pairs_dates.episode_id,
-            try_cast(concat_ws(
-                '-',
-                cast(
-                    year(pairs_dates.start_date)
-                    + case
-                        when mentions.named_month < month(pairs_dates.start_date) - 6 then 1
-                        when mentions.named_month > month(pairs_dates.start_date) + 6 then -1
-                        else 0
-                    end as string
-                ),
-                lpad(cast(mentions.named_month as string), 2, '0'),
-                lpad(cast(mentions.named_day as string), 2, '0')
-            ) as date) as named_date
-        from pairs as pairs_dates
-        inner join {{ ref('news_mentions') }} as mentions using (operator, news_id)
-        where mentions.named_day is not null
-    ) as named using (operator, news_id, episode_id)
-    group by pairs.operator, pairs.news_id, pairs.episode_id
-),
-
-labels as (
-    select distinct
-        operator,
-        episode_id,
-        normal_label(named) as line_label
-    from {{ ref('status_episode_lines') }}
-    where line_code is not null or has_form(upper(trim(named)), line_label_form())
-),
-
-mentioned as (
-    -- the lines of an episode, each with the numbers in an item that may be it, or with none
-    select
-        pairs.operator,
-        pairs.news_id,
-        pairs.episode_id,
-        labels.line_label,
-        mentions.line_label as mention,
-        mentions.is_introduced
-    from pairs
-    inner join labels using (operator, episode_id)
-    left join {{ ref('news_mentions') }} as mentions
-        on
-            pairs.operator = mentions.operator
-            and pairs.news_id = mentions.news_id
-            and replace(mentions.line_label, '/', '') = replace(labels.line_label, '/', '')
-),
-
 named_lines as (
-    -- the number itself counts more than that of the base line or of a slash variant, or one without an introduction
     select
         {{ pair }},
         line_label,
-        max(
-            case
-                when mention is null then 0.0
-                when mention != line_label then 0.6
-                when is_introduced then 1.0
-                else 0.8
-            end
-        ) as named_share
-    from mentioned
+        max(named_share) as named_share
+    from {{ ref('news_pair_lines') }}
     group by {{ pair }}, line_label
 ),
 
@@ -203,7 +62,7 @@ own_introductions as (
     select
         {{ pair }},
         count(distinct mention) as n_introduced
-    from mentioned
+    from {{ ref('news_pair_lines') }}
     where is_introduced
     group by {{ pair }}
 ),
@@ -217,7 +76,7 @@ shared_terms as (
         theirs.term,
         theirs.weight,
         theirs.concept_kind
-    from pairs
+    from {{ ref('news_pairs') }} as pairs
     inner join {{ ref('news_terms') }} as theirs
         on
             pairs.operator = theirs.operator
@@ -260,8 +119,8 @@ evidence as (
             else coalesce(name_shared.shared_weight, 0) / names.total_weight
         end as line_score,
         case
-            when dates.names_start then 1.0
-            when dates.episode_id is not null then dates.date_score
+            when pairs.is_start_named then 1.0
+            when pairs.date_score is not null then pairs.date_score
             else
                 greatest(
                     case when pairs.is_after then parameters.news_half_share else 1.0 end
@@ -273,7 +132,7 @@ evidence as (
                     end
                 )
         end as time_score,
-        dates.episode_id is not null as is_date_named,
+        pairs.date_score is not null as is_date_named,
         greatest(
             least(
                 1.0,
@@ -295,9 +154,8 @@ evidence as (
         parameters.news_time_weight,
         parameters.news_least_score,
         parameters.news_score_margin
-    from pairs
+    from {{ ref('news_pairs') }} as pairs
     cross join parameters
-    left join dates using (operator, news_id, episode_id)
     left join line_shares using (operator, news_id, episode_id)
     left join lines_found using (operator, news_id, episode_id)
     left join introductions using (operator, news_id)
@@ -332,7 +190,7 @@ evidence as (
     where
         -- an item that names other lines, or other dates, is about something else
         (line_shares.episode_id is null or line_shares.named_share > 0 or introductions.n_introduced is null)
-        and coalesce(dates.date_score, 1) > 0
+        and coalesce(pairs.date_score, 1) > 0
 ),
 
 scored as (
