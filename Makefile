@@ -37,7 +37,7 @@ lock: ## write the locks anew from pyproject.toml, with the newest versions and 
 demo: setup ## rehearse days, poll live for two minutes, build, publish, compare with the truth (GTFS=feed.zip: another network)
 	@$(CLEAN_ENV) $(BIN)/python -m scripts.demo $(if $(GTFS),--gtfs "$(GTFS)")
 
-test: setup lint unit ## lint, types, imports, and every test but the long ones: 12 minutes on two cores
+test: setup lint unit ## lint, types, imports, and every test but the long ones: a quarter of an hour on two cores
 
 check: setup ## style, types, and the quick tests of the files that changed since the last commit: a minute
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync --keep-going lint-types lint-style
